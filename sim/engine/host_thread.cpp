@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/host_thread.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace orrery {
+
+void HostThread::begin_step(SimTime now) {
+    runs_.clear();
+    runs_.push_back({.first = 0, .has_cause = false, .start = now, .cause = {}});
+    next_ = 0;
+}
+
+const HostThread::Run& HostThread::run_of(std::uint32_t instruction) const {
+    const auto after =
+        std::upper_bound(runs_.begin(), runs_.end(), instruction,
+                         [](std::uint32_t wanted, const Run& run) { return wanted < run.first; });
+    return *std::prev(after);
+}
+
+SimTime HostThread::issue_time(const ProgramLayout& layout, std::uint32_t instruction) const {
+    const Run& run = run_of(instruction);
+    return run.start + (layout.host_time[instruction + 1] - layout.host_time[run.first]);
+}
+
+std::optional<FinishedTransfer> HostThread::cause(std::uint32_t instruction) const {
+    const Run& run = run_of(instruction);
+    return run.has_cause ? std::optional(run.cause) : std::nullopt;
+}
+
+SimTime HostThread::time(const ProgramLayout& layout) const {
+    const Run& run = runs_.back();
+    return run.start + (layout.host_time[next_] - layout.host_time[run.first]);
+}
+
+void HostThread::resume(const ProgramLayout& layout, SimTime now,
+                        std::optional<FinishedTransfer> cause) {
+    const SimTime own = time(layout);
+    if (now <= own) {
+        return;  // the wait was over before the host came to it
+    }
+    const Run run{.first = next_,
+                  .has_cause = cause.has_value(),
+                  .start = now,
+                  .cause = cause.value_or(FinishedTransfer{})};
+    if (runs_.back().first == next_) {
+        runs_.back() = run;
+    } else {
+        runs_.push_back(run);
+    }
+}
+
+void HostThread::forget_before(std::uint32_t instruction) {
+    const auto keep =
+        std::upper_bound(runs_.begin(), runs_.end(), instruction,
+                         [](std::uint32_t wanted, const Run& run) { return wanted < run.first; });
+    if (keep != runs_.begin()) {
+        runs_.erase(runs_.begin(), std::prev(keep));
+    }
+}
+
+}  // namespace orrery
