@@ -3,7 +3,6 @@
 
 #include "calibrate/fit/nelder_mead.hpp"
 #include "cost/measured_tables.hpp"
-#include "model/dtype.hpp"
 
 #include <algorithm>
 #include <cmath>

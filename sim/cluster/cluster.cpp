@@ -30,11 +30,11 @@ GroupPlacement place_group(const Cluster& cluster, std::span<const RankId> membe
     GroupPlacement placement{.size = static_cast<std::int64_t>(members.size()),
                              .domains = static_cast<std::int64_t>(in_domain.size()),
                              .nodes = static_cast<std::int64_t>(on_node.size()),
-                             .most_per_node = 0,
-                             .least_per_node = static_cast<std::int64_t>(members.size())};
-    for (const auto& [node, count] : on_node) {
-        placement.most_per_node = std::max(placement.most_per_node, count);
-        placement.least_per_node = std::min(placement.least_per_node, count);
+                             .most_per_domain = 0,
+                             .least_per_domain = static_cast<std::int64_t>(members.size())};
+    for (const auto& [domain, count] : in_domain) {
+        placement.most_per_domain = std::max(placement.most_per_domain, count);
+        placement.least_per_domain = std::min(placement.least_per_domain, count);
     }
     return placement;
 }

@@ -57,8 +57,8 @@ struct GroupPlacement {
     std::int64_t size = 1;
     std::int64_t domains = 1;  ///< NVLink domains it touches
     std::int64_t nodes = 1;
-    std::int64_t most_per_node = 1;
-    std::int64_t least_per_node = 1;
+    std::int64_t most_per_domain = 1;  ///< members on its fullest and emptiest NVLink domain
+    std::int64_t least_per_domain = 1;
 
     friend auto operator<=>(const GroupPlacement&, const GroupPlacement&) = default;
 };

@@ -90,7 +90,6 @@ struct FrameworkProfile {
     std::string name;            ///< "MEGATRON"
     std::string release;         ///< the release that was taken ("" = newest)
     std::string impl = "fused";  ///< of memory-bound kernels: fused, compiled, eager
-    bool fuses_norm_backward = true;
     Seconds kernel_launch;
     Seconds collective_launch;
     Seconds point_to_point_launch;

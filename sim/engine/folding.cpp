@@ -23,20 +23,15 @@ struct Groups {
     std::vector<std::uint32_t> of_rank;
 };
 
-Groups list_groups(const RankMesh& mesh, const Cluster& cluster, GroupKind kind) {
-    constexpr std::uint32_t kUnset = ~0U;
+Groups place_groups(const RankGroups& all, const Cluster& cluster, GroupKind kind) {
     Groups groups;
-    groups.of_rank.assign(static_cast<std::size_t>(mesh.world_size()), kUnset);
-    for (std::size_t r = 0; r < groups.of_rank.size(); ++r) {
-        if (groups.of_rank[r] != kUnset) {
-            continue;
+    groups.members = all.groups[static_cast<std::size_t>(kind)];
+    groups.of_rank.resize(all.stage_of_rank.size());
+    for (std::size_t g = 0; g < groups.members.size(); ++g) {
+        groups.placement.push_back(place_group(cluster, groups.members[g]));
+        for (const RankId member : groups.members[g]) {
+            groups.of_rank[member.value()] = static_cast<std::uint32_t>(g);
         }
-        std::vector<RankId> members = mesh.group(kind, RankId(r));
-        for (const RankId member : members) {
-            groups.of_rank[member.value()] = static_cast<std::uint32_t>(groups.members.size());
-        }
-        groups.placement.push_back(place_group(cluster, members));
-        groups.members.push_back(std::move(members));
     }
     return groups;
 }
@@ -47,8 +42,8 @@ Groups list_groups(const RankMesh& mesh, const Cluster& cluster, GroupKind kind)
 std::vector<std::int64_t> signature(const Groups& groups, std::size_t index, GroupKind kind,
                                     const Colours& colours, const Cluster& cluster) {
     const GroupPlacement& at = groups.placement[index];
-    std::vector<std::int64_t> key{at.size, at.domains, at.nodes, at.most_per_node,
-                                  at.least_per_node};
+    std::vector<std::int64_t> key{at.size, at.domains, at.nodes, at.most_per_domain,
+                                  at.least_per_domain};
     const std::vector<RankId>& members = groups.members[index];
     const auto start = static_cast<std::ptrdiff_t>(key.size());
     for (const RankId member : members) {
@@ -98,11 +93,11 @@ std::size_t num_colours(const Colours& colours) {
     return colours.empty() ? 0 : std::size_t{*std::max_element(colours.begin(), colours.end())} + 1;
 }
 
-Colours colour_ranks(const RankMesh& mesh, const ProgramSet& programs, const Cluster& cluster,
+Colours colour_ranks(const RankGroups& all, const ProgramSet& programs, const Cluster& cluster,
                      const std::array<Groups, kNumGroupKinds>& groups, bool unfolded) {
-    Colours colours(static_cast<std::size_t>(mesh.world_size()));
+    Colours colours(all.stage_of_rank.size());
     for (std::size_t r = 0; r < colours.size(); ++r) {
-        const auto stage = static_cast<std::size_t>(mesh.coordinates(RankId(r)).pipeline);
+        const auto stage = static_cast<std::size_t>(all.stage_of_rank[r]);
         colours[r] =
             unfolded ? static_cast<std::uint32_t>(r) : programs.program_of_stage[stage].value();
     }
@@ -118,7 +113,7 @@ Colours colour_ranks(const RankMesh& mesh, const ProgramSet& programs, const Clu
 }
 
 /// Classes numbered by their lowest rank, whatever colours they had.
-void make_classes(FoldedRanks& folded, const Colours& colours, const RankMesh& mesh,
+void make_classes(FoldedRanks& folded, const Colours& colours, const RankGroups& all,
                   const ProgramSet& programs) {
     std::vector<ClassId> class_of_colour(colours.size());
     std::vector<bool> is_seen(colours.size(), false);
@@ -127,7 +122,7 @@ void make_classes(FoldedRanks& folded, const Colours& colours, const RankMesh& m
         const std::size_t colour = colours[r];
         if (!is_seen[colour]) {
             is_seen[colour] = true;
-            const auto stage = static_cast<std::size_t>(mesh.coordinates(RankId(r)).pipeline);
+            const auto stage = static_cast<std::size_t>(all.stage_of_rank[r]);
             class_of_colour[colour] =
                 folded.classes.push_back({.program = programs.program_of_stage[stage],
                                           .count = 0,
@@ -164,12 +159,12 @@ void make_groups(FoldedRanks& folded, const Groups& groups, GroupKind kind) {
     }
 }
 
-void make_peers(FoldedRanks& folded, const RankMesh& mesh, const Cluster& cluster) {
+void make_peers(FoldedRanks& folded, const Groups& pipelines, const Cluster& cluster) {
     folded.peers.resize(folded.classes.size());
     folded.peer_links.resize(folded.classes.size());
     for (std::size_t c = 0; c < folded.classes.size(); ++c) {
         const RankId self = folded.classes[ClassId(c)].representative;
-        for (const RankId peer : mesh.group(GroupKind::Pipeline, self)) {
+        for (const RankId peer : pipelines.members[pipelines.of_rank[self.value()]]) {
             folded.peers[c].push_back(folded.class_of_rank[peer.value()]);
             folded.peer_links[c].push_back(link_between(cluster, self, peer));
         }
@@ -178,20 +173,20 @@ void make_peers(FoldedRanks& folded, const RankMesh& mesh, const Cluster& cluste
 
 }  // namespace
 
-FoldedRanks fold_ranks(const RankMesh& mesh, const ProgramSet& programs, const Cluster& cluster,
+FoldedRanks fold_ranks(const RankGroups& all, const ProgramSet& programs, const Cluster& cluster,
                        bool unfolded) {
     ORRERY_ASSERT(!programs.program_of_stage.empty(), "a job has at least one stage");
     std::array<Groups, kNumGroupKinds> groups;
     for (std::size_t k = 0; k < kNumGroupKinds; ++k) {
-        groups[k] = list_groups(mesh, cluster, kKinds[k]);
+        groups[k] = place_groups(all, cluster, kKinds[k]);
     }
     FoldedRanks folded;
-    make_classes(folded, colour_ranks(mesh, programs, cluster, groups, unfolded), mesh, programs);
+    make_classes(folded, colour_ranks(all, programs, cluster, groups, unfolded), all, programs);
     folded.group_of_class.resize(folded.classes.size());
     for (std::size_t k = 0; k < kNumGroupKinds; ++k) {
         make_groups(folded, groups[k], kKinds[k]);
     }
-    make_peers(folded, mesh, cluster);
+    make_peers(folded, groups[static_cast<std::size_t>(GroupKind::Pipeline)], cluster);
     return folded;
 }
 

@@ -3,8 +3,8 @@
 
 #include "base/ids.hpp"
 #include "cluster/cluster.hpp"
-#include "plan/rank_mesh.hpp"
 #include "program/program.hpp"
+#include "program/rank_groups.hpp"
 
 #include <array>
 #include <cstdint>
@@ -44,7 +44,7 @@ struct FoldedRanks {
 
 /// Refines {(Program)} until it is equitable; `unfolded` makes every rank its own class instead.
 /// Complexity: O(ranks · kinds) a round; a round for each split that spreads.
-[[nodiscard]] FoldedRanks fold_ranks(const RankMesh& mesh, const ProgramSet& programs,
+[[nodiscard]] FoldedRanks fold_ranks(const RankGroups& groups, const ProgramSet& programs,
                                      const Cluster& cluster, bool unfolded);
 
 }  // namespace orrery

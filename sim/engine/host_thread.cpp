@@ -8,7 +8,8 @@ namespace orrery {
 
 void HostThread::begin_step(SimTime now) {
     runs_.clear();
-    runs_.push_back({.first = 0, .has_cause = false, .start = now, .cause = {}});
+    causes_.clear();
+    runs_.push_back({.first = 0, .cause = -1, .start = now});
     next_ = 0;
 }
 
@@ -26,7 +27,10 @@ SimTime HostThread::issue_time(const ProgramLayout& layout, std::uint32_t instru
 
 std::optional<FinishedTransfer> HostThread::cause(std::uint32_t instruction) const {
     const Run& run = run_of(instruction);
-    return run.has_cause ? std::optional(run.cause) : std::nullopt;
+    if (run.cause < 0) {
+        return std::nullopt;
+    }
+    return causes_[static_cast<std::size_t>(run.cause)];
 }
 
 SimTime HostThread::time(const ProgramLayout& layout) const {
@@ -40,10 +44,11 @@ void HostThread::resume(const ProgramLayout& layout, SimTime now,
     if (now <= own) {
         return;  // the wait was over before the host came to it
     }
-    const Run run{.first = next_,
-                  .has_cause = cause.has_value(),
-                  .start = now,
-                  .cause = cause.value_or(FinishedTransfer{})};
+    Run run{.first = next_, .cause = -1, .start = now};
+    if (cause) {
+        run.cause = static_cast<std::int32_t>(causes_.size());
+        causes_.push_back(*cause);
+    }
     if (runs_.back().first == next_) {
         runs_.back() = run;
     } else {

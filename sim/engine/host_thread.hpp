@@ -59,14 +59,14 @@ class HostThread {
     /// Instructions from `first` on are issued back to back, from `start` on.
     struct Run {
         std::uint32_t first = 0;
-        bool has_cause = false;
+        std::int32_t cause = -1;  ///< into causes_; −1: none
         SimTime start;
-        FinishedTransfer cause;
     };
 
     [[nodiscard]] const Run& run_of(std::uint32_t instruction) const;
 
     std::vector<Run> runs_;
+    std::vector<FinishedTransfer> causes_;  ///< of this step: a few HostWaits
     std::uint32_t next_ = 0;
 };
 

@@ -30,14 +30,14 @@ NetworkOp network_op(CollectiveKind kind) {
 GroupPlacement place_pair(LinkKind link) {
     switch (link) {
         case LinkKind::Local:
-            return {.size = 1, .domains = 1, .nodes = 1, .most_per_node = 1, .least_per_node = 1};
+            return {.size = 1, .domains = 1, .nodes = 1, .most_per_domain = 1, .least_per_domain = 1};
         case LinkKind::Nvlink:
         case LinkKind::Pcie:
-            return {.size = 2, .domains = 1, .nodes = 1, .most_per_node = 2, .least_per_node = 2};
+            return {.size = 2, .domains = 1, .nodes = 1, .most_per_domain = 2, .least_per_domain = 2};
         case LinkKind::Nic:
             break;
     }
-    return {.size = 2, .domains = 2, .nodes = 2, .most_per_node = 1, .least_per_node = 1};
+    return {.size = 2, .domains = 2, .nodes = 2, .most_per_domain = 1, .least_per_domain = 1};
 }
 
 std::string describe(const FoldedRanks& ranks, ClassId rank_class, const ProgramSet& set) {

@@ -4,6 +4,7 @@
 #include "base/assert.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace orrery {
 namespace {
@@ -26,28 +27,28 @@ const CollectiveFit& fit_of(const LinkFits& fits, NetworkOp op) {
     return fits.send_recv;
 }
 
-/// Steps that the ring of `op` takes over n ranks, and how many of them leave a node.
+/// Steps that the ring of `op` takes over n ranks, and how many of them leave an NVLink domain.
 struct Steps {
     double all = 0.0;
-    double between_nodes = 0.0;
+    double between_domains = 0.0;
 };
 
 Steps steps_of(NetworkOp op, const GroupPlacement& placement) {
     const auto n = static_cast<double>(placement.size);
-    const auto nodes = static_cast<double>(placement.nodes);
+    const auto domains = static_cast<double>(placement.domains);
     switch (op) {
         case NetworkOp::AllReduce:
-            return {2.0 * (n - 1.0), 2.0 * (nodes - 1.0)};
+            return {2.0 * (n - 1.0), 2.0 * (domains - 1.0)};
         case NetworkOp::SendRecv:
             return {1.0, 1.0};
         case NetworkOp::AllToAll:
-            return {n - 1.0, n - static_cast<double>(placement.most_per_node)};
+            return {n - 1.0, n - static_cast<double>(placement.most_per_domain)};
         case NetworkOp::AllGather:
         case NetworkOp::ReduceScatter:
         case NetworkOp::Broadcast:
             break;
     }
-    return {n - 1.0, nodes - 1.0};
+    return {n - 1.0, domains - 1.0};
 }
 
 /// Bytes on the bottleneck link for a size of 1 (nccl-tests' bus factor).
@@ -67,14 +68,29 @@ double wire_factor(NetworkOp op, std::int64_t size) {
     return 1.0;
 }
 
-/// NICs that one ring (or message, or all-to-all) of the group drives on its emptiest node.
+/// NICs that one ring (or message, or all-to-all) of the group drives on its emptiest NVLink
+/// domain.
 double nics_driven(const Cluster& cluster, NetworkOp op, const GroupPlacement& placement) {
     const double nics_per_gpu =
         static_cast<double>(cluster.nics_per_node) /
         static_cast<double>(std::max<std::int64_t>(cluster.gpus_per_node, 1));
     const double members =
-        op == NetworkOp::SendRecv ? 1.0 : static_cast<double>(placement.least_per_node);
-    return std::min(members * nics_per_gpu, static_cast<double>(cluster.nics_per_node));
+        op == NetworkOp::SendRecv ? 1.0 : static_cast<double>(placement.least_per_domain);
+    return members * nics_per_gpu;
+}
+
+/// Double binary tree over the domains, a chain within each: latency grows with log2 of their
+/// number, at 92% of the ring's bandwidth and with 2·S on the wire. Source: NCCL 2.30
+/// src/graph/tuning.cc (Tree, Simple).
+Seconds tree_all_reduce_time(const Cluster& cluster, const NetworkRequest& request,
+                             BytesPerSecond ring_bandwidth) {
+    constexpr double kTreeShare = 0.92;
+    const GroupPlacement& at = request.placement;
+    const double hops_inside = 2.0 * static_cast<double>(at.most_per_domain - 1);
+    const double hops_between = 2.0 * std::floor(std::log2(static_cast<double>(at.domains)));
+    return cluster.nic.all_reduce.base + cluster.nvlink.all_reduce.step * hops_inside +
+           cluster.nic.all_reduce.step * hops_between +
+           Bytes(2.0 * static_cast<double>(request.bytes)) / (ring_bandwidth * kTreeShare);
 }
 
 Seconds wide_time(const Cluster& cluster, const NetworkRequest& request) {
@@ -86,19 +102,23 @@ Seconds wide_time(const Cluster& cluster, const NetworkRequest& request) {
         nic.bus_bandwidth * nics_driven(cluster, request.op, request.placement);
     double wire = wire_factor(request.op, request.placement.size);
     if (request.op == NetworkOp::AllToAll) {
-        // Only what leaves the node crosses a NIC: each of its GPUs sends S·(n − g)/n over its own
-        // share.
+        // Only what leaves the domain crosses a NIC: each of its GPUs sends S·(n − g)/n over its
+        // own share.
         const auto n = static_cast<double>(request.placement.size);
-        const auto g = static_cast<double>(request.placement.least_per_node);
+        const auto g = static_cast<double>(request.placement.least_per_domain);
         wire = (n - g) / n;
         bandwidth = nic.bus_bandwidth * (nics_driven(cluster, request.op, request.placement) / g);
     }
-    if (request.placement.most_per_node > 1) {
+    if (request.placement.most_per_domain > 1) {
         bandwidth = std::min(bandwidth, nvlink.bus_bandwidth);
     }
-    const double inside = std::max(0.0, steps.all - steps.between_nodes);
-    return nic.base + nic.step * steps.between_nodes + nvlink.step * inside +
-           Bytes(wire * size) / bandwidth;
+    const double inside = std::max(0.0, steps.all - steps.between_domains);
+    const Seconds ring = nic.base + nic.step * steps.between_domains + nvlink.step * inside +
+                         Bytes(wire * size) / bandwidth;
+    if (request.op != NetworkOp::AllReduce) {
+        return ring;
+    }
+    return std::min(ring, tree_all_reduce_time(cluster, request, bandwidth));
 }
 
 }  // namespace

@@ -12,10 +12,10 @@ namespace orrery {
 
 /// Latency + bytes / bandwidth, every operation alone on the machine. A group within one NVLink
 /// domain uses the NVLink fits; a wider one its NIC fits with as many NICs as its members on the
-/// fullest node can drive, never faster than NVLink.
+/// emptiest domain can drive, never faster than NVLink.
 ///   t = base + step · steps + wire · bytes / min(B_nvlink, nics · B_nic)          (CollectiveFit)
-/// For a wide group, steps that stay inside a node cost the NVLink step and the others the NIC
-/// step.
+/// For a wide group, steps that stay inside a domain cost the NVLink step and the others the NIC
+/// step. A wide AllReduce takes the faster of ring and double binary tree, as NCCL does.
 class AnalyticNetwork final : public Network {
   public:
     explicit AnalyticNetwork(const Cluster& cluster);

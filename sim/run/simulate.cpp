@@ -30,7 +30,7 @@ RunRecord run(const Scenario& scenario, const BuiltPrograms& built, const Engine
     const RankMesh mesh(scenario.plan);
     AnalyticNetwork network(scenario.cluster);
     return run_programs(built.programs, built.costs,
-                        fold_ranks(mesh, built.programs, scenario.cluster, unfolded), network,
+                        fold_ranks(list_rank_groups(mesh), built.programs, scenario.cluster, unfolded), network,
                         Contention(scenario.gpu), options);
 }
 

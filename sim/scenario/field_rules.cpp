@@ -94,7 +94,7 @@ const std::vector<Limited>& limited_fields() {
         {"training.cuda_graphs", {"false"}},
         {"training.expert_load", {"BALANCED"}},
         {"training.mtp_layers", {"0"}},
-        {"training.allocator", {"SEGMENTS"}},
+        {"training.seed", {"1"}},  // nothing draws random numbers yet
         {"network.algorithm", {"AUTO"}},
         {"network.protocol", {"AUTO"}},
         {"network.nvls", {"DEFAULT"}},

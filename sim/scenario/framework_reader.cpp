@@ -114,8 +114,6 @@ Expected<FrameworkProfile> read_framework(const schema::FrameworkProfile& messag
     profile.name = message.name();
     profile.release = source.release;
     profile.impl = read.word(settings.impl(), "impl", {"fused", "compiled", "eager"});
-    profile.fuses_norm_backward = read.word(settings.fuses_norm_backward(), "fuses_norm_backward",
-                                            {"true", "false"}) == "true";
     profile.attention_factor = read.factor(settings.attention_factor(), "attention_factor");
     profile.kernel_launch = read.quantity<Seconds>(settings.kernel_launch(), "kernel_launch");
     profile.collective_launch =

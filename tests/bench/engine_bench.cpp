@@ -53,9 +53,10 @@ void run_step(benchmark::State& state, bool unfolded) {
     std::uint64_t events = 0;
     for (auto _ : state) {
         AnalyticNetwork network(cluster);
-        const RunRecord record = run_programs(built.programs, built.costs,
-                                              fold_ranks(mesh, built.programs, cluster, unfolded),
-                                              network, contention, {});
+        const RunRecord record =
+            run_programs(built.programs, built.costs,
+                         fold_ranks(list_rank_groups(mesh), built.programs, cluster, unfolded),
+                         network, contention, {});
         events += record.events;
     }
     state.counters["ranks"] = static_cast<double>(mesh.world_size());

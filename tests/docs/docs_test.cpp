@@ -133,6 +133,7 @@ TEST_CASE("docs: the report in the README is the one that the first scenario pri
     const Ran ran =
         workplace.run("orrery simulate scenarios/examples/llama3-70b-64xh100.textproto");
     REQUIRE(ran.code == 0);
+    INFO("tools/update_readme puts the report of today into README.md");
     CHECK(words_of(shown) == words_of({ran.output}));
 }
 

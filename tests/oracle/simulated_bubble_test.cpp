@@ -93,10 +93,10 @@ RunRecord simulated(const Plan& plan, std::int64_t microbatches, const PassCosts
     const BuiltPrograms built =
         with_unit_costs(toy::build(model, toy::training(128, microbatches, 1), plan), model, costs);
     MessageNetwork network(units(costs.p2p));
-    return run_programs(
-        built.programs, built.costs,
-        fold_ranks(RankMesh(plan), built.programs, cluster_of(plan.pipeline), false), network,
-        Contention(100, 1.0, 1.0), {});
+    return run_programs(built.programs, built.costs,
+                        fold_ranks(list_rank_groups(RankMesh(plan)), built.programs,
+                                   cluster_of(plan.pipeline), false),
+                        network, Contention(100, 1.0, 1.0), {});
 }
 
 OrderTiming expected(const Plan& plan, std::int64_t microbatches, const PassCosts& costs) {

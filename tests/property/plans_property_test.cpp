@@ -133,9 +133,10 @@ Run run(const Case& c, bool unfolded) {
     const Cluster cluster = toy::nodes(mesh.world_size(), c.gpus_per_node);
     AnalyticNetwork network(cluster);
     const Contention contention(gpu);
-    made.record = run_programs(made.built.programs, made.built.costs,
-                               fold_ranks(mesh, made.built.programs, cluster, unfolded), network,
-                               contention, {});
+    made.record =
+        run_programs(made.built.programs, made.built.costs,
+                     fold_ranks(list_rank_groups(mesh), made.built.programs, cluster, unfolded),
+                     network, contention, {});
     return made;
 }
 

@@ -22,8 +22,8 @@ TEST_CASE("a group of every eighth rank has one member on each node") {
     CHECK(placement.size == 4);
     CHECK(placement.nodes == 4);
     CHECK(placement.domains == 4);
-    CHECK(placement.most_per_node == 1);
-    CHECK(placement.least_per_node == 1);
+    CHECK(placement.most_per_domain == 1);
+    CHECK(placement.least_per_domain == 1);
     CHECK(slowest_link(placement) == LinkKind::Nic);
 }
 
@@ -36,8 +36,8 @@ TEST_CASE("an uneven group keeps its fullest and emptiest node") {
     const std::vector<RankId> members{RankId(6U), RankId(8U), RankId(9U)};
     const GroupPlacement placement = place_group(nodes_of_eight(), members);
     CHECK(placement.nodes == 2);
-    CHECK(placement.most_per_node == 2);
-    CHECK(placement.least_per_node == 1);
+    CHECK(placement.most_per_domain == 2);
+    CHECK(placement.least_per_domain == 1);
 }
 
 TEST_CASE("an NVLink domain of 72 joins GPUs of different nodes") {

@@ -20,8 +20,8 @@ ProgramSet empty_programs(std::int64_t stages) {
 
 FoldedRanks fold(const Plan& plan, bool unfolded = false) {
     const RankMesh mesh(plan);
-    return fold_ranks(mesh, empty_programs(plan.pipeline), toy::cluster(mesh.world_size(), 0),
-                      unfolded);
+    return fold_ranks(list_rank_groups(mesh), empty_programs(plan.pipeline),
+                      toy::cluster(mesh.world_size(), 0), unfolded);
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ struct Job {
         AnalyticNetwork network(where);
         const Contention contention(100, 1.0, 0.9);
         const CostTable table = costs(200);
-        return run_programs(set, table, fold_ranks(mesh, set, where, unfolded), network, contention,
-                            options);
+        return run_programs(set, table, fold_ranks(list_rank_groups(mesh), set, where, unfolded),
+                            network, contention, options);
     }
 };
 

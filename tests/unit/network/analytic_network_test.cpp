@@ -34,15 +34,16 @@ Cluster cluster() {
 }
 
 GroupPlacement inside(std::int64_t size) {
-    return {.size = size, .domains = 1, .nodes = 1, .most_per_node = size, .least_per_node = size};
+    return {
+        .size = size, .domains = 1, .nodes = 1, .most_per_domain = size, .least_per_domain = size};
 }
 
 GroupPlacement across(std::int64_t nodes, std::int64_t per_node) {
     return {.size = nodes * per_node,
             .domains = nodes,
             .nodes = nodes,
-            .most_per_node = per_node,
-            .least_per_node = per_node};
+            .most_per_domain = per_node,
+            .least_per_domain = per_node};
 }
 
 double us(const NetworkRequest& request) {
@@ -78,6 +79,28 @@ TEST_CASE("of an all-to-all only what leaves the node crosses the NIC") {
 
 TEST_CASE("a message takes one step and the whole of one NIC") {
     CHECK(us({NetworkOp::SendRecv, 50'000'000, across(2, 1)}) == Approx(10 + 5 + 1000.0));
+}
+
+TEST_CASE("a small all-reduce over many nodes takes a tree's logarithmic number of steps") {
+    // 1,024 nodes: the ring would take 10 + 2046·5 us; the tree 10 + 2·10·5 us.
+    CHECK(us({NetworkOp::AllReduce, 4, across(1024, 1)}) == Approx(110.0).epsilon(1e-4));
+    // A large one keeps to the ring: 1.5 GB at 50 GB/s, where the tree moves 2 GB at 46 GB/s.
+    CHECK(us({NetworkOp::AllReduce, 1'000'000'000, across(4, 1)}) == Approx(10 + 30 + 30000.0));
+}
+
+TEST_CASE("a group over two racks of 72 GPUs drives the NICs of all their hosts") {
+    Cluster racks = cluster();
+    racks.gpus_per_node = 4;
+    racks.nics_per_node = 4;
+    racks.gpus_per_domain = 72;
+    // 2 domains of 4: 4 NICs = 200 GB/s; 7 steps, 1 between racks.
+    const double time =
+        analytic_time(racks, {NetworkOp::AllGather, 800'000'000, across(2, 4)}).si() * 1e6;
+    CHECK(time == Approx(10 + 5 + 6 + 3500.0));
+    // 2 domains of 16, on 4 hosts each: 16 NICs, but no more than NVLink's 400 GB/s.
+    const double wide =
+        analytic_time(racks, {NetworkOp::AllGather, 320'000'000, across(2, 16)}).si() * 1e6;
+    CHECK(wide == Approx(10 + 5 + 30 + 775.0));
 }
 
 TEST_CASE("a group of one takes no time") {

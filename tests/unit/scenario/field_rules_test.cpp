@@ -36,7 +36,7 @@ TEST_CASE("what is not built yet is refused by name") {
                                            "training.cuda_graphs=true",
                                            "training.expert_load=ZIPF",
                                            "training.mtp_layers=1",
-                                           "training.allocator=EXPANDABLE",
+                                           "training.seed=7",
                                            "network.algorithm=TREE",
                                            "network.protocol=LL",
                                            "network.nvls=OFF",

@@ -56,7 +56,7 @@ TEST_CASE("every constant of a framework says where it comes from and how far to
             trusts += field.path.ends_with(".trust") ? 1 : 0;
         });
         INFO(name);
-        CHECK(values >= 9);
+        CHECK(values >= 8);
         CHECK(origins == values);
         CHECK(trusts == values);
     }

@@ -15,7 +15,7 @@ std::string errors(const std::vector<Override>& changes) {
 
 }  // namespace
 
-TEST_CASE("--set takes dotted names, enum values by name, texts, and lists") {
+TEST_CASE("overrides: --set takes dotted names, enum values by name, texts, and lists") {
     schema::Scenario message;
     message.mutable_plan()->set_tensor(2);
     TextLocations places;

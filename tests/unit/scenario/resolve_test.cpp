@@ -162,7 +162,8 @@ TEST_CASE("the resolved text stands without the preset's help and keeps what was
     const Scenario scenario =
         load({"plan.virtual_stages=2", "plan.microbatch_group=8", "plan.recompute=FULL",
               "plan.recompute_method=BLOCK", "plan.recompute_layers=3", "model.dropout=0.1",
-              "plan.rank_order=tp-dp-cp-ep-pp", "training.seed=7", "cluster.gpus_per_domain=4"});
+              "plan.rank_order=tp-dp-cp-ep-pp", "training.allocator=EXPANDABLE",
+              "cluster.gpus_per_domain=4"});
     CHECK(scenario.text.find("llama3-70b\"") != std::string::npos);
     CHECK(scenario.text.find("preset: \"llama3-70b\"") == std::string::npos);
     check_same(scenario, load_text(scenario.text));
