@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
 #include "base/units.hpp"
 #include "cost/profile.hpp"
 #include "model/kernel.hpp"
+
+#include <cstdint>
+#include <memory>
 
 namespace orrery {
 
@@ -21,9 +21,10 @@ struct KernelTime {
 
 /// Kernel durations of one GPU under one framework: the measured table where the shape is in it, an
 /// interpolation in efficiency near it, the closed form with the profile's ceilings elsewhere.
-/// Near: every dimension within the table's range and a measured neighbour within a factor of 2 in each.
+/// Near: every dimension within the table's range and a measured neighbour within a factor of 2 in
+/// each.
 class KernelTimes {
-public:
+  public:
     KernelTimes(const GpuProfile& gpu, const FrameworkProfile& framework);
     ~KernelTimes();
     KernelTimes(KernelTimes&&) noexcept;
@@ -34,7 +35,7 @@ public:
     /// Time of `kernel` alone on the GPU, without the gap before it.
     [[nodiscard]] KernelTime time(const KernelSpec& kernel) const;
 
-private:
+  private:
     struct Tables;
     std::unique_ptr<Tables> tables_;
 };

@@ -30,10 +30,12 @@ NetworkOp network_op(CollectiveKind kind) {
 GroupPlacement place_pair(LinkKind link) {
     switch (link) {
         case LinkKind::Local:
-            return {.size = 1, .domains = 1, .nodes = 1, .most_per_domain = 1, .least_per_domain = 1};
+            return {
+                .size = 1, .domains = 1, .nodes = 1, .most_per_domain = 1, .least_per_domain = 1};
         case LinkKind::Nvlink:
         case LinkKind::Pcie:
-            return {.size = 2, .domains = 1, .nodes = 1, .most_per_domain = 2, .least_per_domain = 2};
+            return {
+                .size = 2, .domains = 1, .nodes = 1, .most_per_domain = 2, .least_per_domain = 2};
         case LinkKind::Nic:
             break;
     }

@@ -29,9 +29,10 @@ RunRecord run(const Scenario& scenario, const BuiltPrograms& built, const Engine
               bool unfolded) {
     const RankMesh mesh(scenario.plan);
     AnalyticNetwork network(scenario.cluster);
-    return run_programs(built.programs, built.costs,
-                        fold_ranks(list_rank_groups(mesh), built.programs, scenario.cluster, unfolded), network,
-                        Contention(scenario.gpu), options);
+    return run_programs(
+        built.programs, built.costs,
+        fold_ranks(list_rank_groups(mesh), built.programs, scenario.cluster, unfolded), network,
+        Contention(scenario.gpu), options);
 }
 
 /// The class with the highest peak of memory; of equals the one with the lowest rank.

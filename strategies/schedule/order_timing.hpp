@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "strategies/schedule/schedule.hpp"
+
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "strategies/schedule/schedule.hpp"
 
 namespace orrery {
 
@@ -23,13 +23,13 @@ struct TimedPass {
     double end = 0.0;
 };
 
-/// What an order takes by data flow alone: a rank runs its list in order, a pass starts when the rank is
-/// free and its inputs are there, sends never block.
+/// What an order takes by data flow alone: a rank runs its list in order, a pass starts when the
+/// rank is free and its inputs are there, sends never block.
 struct OrderTiming {
     double makespan = 0.0;
-    std::vector<double> span;    ///< first start to last end, by rank
-    std::vector<double> bubble;  ///< span − work
-    std::vector<double> idle;    ///< makespan − work
+    std::vector<double> span;                            ///< first start to last end, by rank
+    std::vector<double> bubble;                          ///< span − work
+    std::vector<double> idle;                            ///< makespan − work
     std::vector<std::int64_t> peak_activations;          ///< chunks alive until W ends
     std::vector<std::int64_t> peak_activations_until_b;  ///< chunks alive until B ends
     std::vector<std::pair<std::int64_t, std::int64_t>> messages;  ///< activations, gradients sent

@@ -3,11 +3,11 @@
 // F, B, W forward, input gradient, weight gradient of one chunk, BW = B and W in one.
 #pragma once
 
+#include "base/diagnostic.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "base/diagnostic.hpp"
 
 namespace orrery {
 
@@ -37,16 +37,17 @@ struct PipelineOrder {
 /// Source: arXiv 2006.09503; Megatron-LM schedules.py.
 [[nodiscard]] PipelineOrder one_f_one_b_order(std::int64_t p, std::int64_t m);
 
-/// Megatron's interleaved 1F1B with groups of `group` micro-batches and `extra_warmup` more forwards.
-/// Requires: p > 1, p <= group <= m, and m mod group = 0 or >= p.
+/// Megatron's interleaved 1F1B with groups of `group` micro-batches and `extra_warmup` more
+/// forwards. Requires: p > 1, p <= group <= m, and m mod group = 0 or >= p.
 [[nodiscard]] PipelineOrder interleaved_order(std::int64_t p, std::int64_t v, std::int64_t m,
                                               std::int64_t group, std::int64_t extra_warmup);
 
-/// "F0.1", "BW3": the notation of files and of `--json`; chunks are written when virtual_stages > 1.
+/// "F0.1", "BW3": the notation of files and of `--json`; chunks are written when virtual_stages
+/// > 1.
 [[nodiscard]] std::string to_string(const Pass& pass, bool with_chunk);
 
-/// One line a rank. Errors: a word that is not a pass, an order in which a pass is missing, comes twice, or
-/// a backward comes before its forward; the line and column of each.
+/// One line a rank. Errors: a word that is not a pass, an order in which a pass is missing, comes
+/// twice, or a backward comes before its forward; the line and column of each.
 [[nodiscard]] Expected<PipelineOrder> parse_order(const std::vector<std::string>& lines,
                                                   const std::string& file);
 

@@ -66,7 +66,7 @@ TEST_CASE("examples: model FLOP of a step are those of the published formulas") 
           Approx(3.386197e18 * 64 / 1536).epsilon(1e-6));
 }
 
-TEST_CASE("examples: what the contract promises of clusters is shipped") {
+TEST_CASE("examples: every DGX and NVL72 cluster is listed") {
     const Workplace workplace;
     const Ran ran = workplace.run("orrery list clusters");
     REQUIRE(ran.code == 0);
