@@ -9,15 +9,23 @@ namespace orrery {
 void HostThread::begin_step(SimTime now) {
     runs_.clear();
     causes_.clear();
+    last_run_ = 0;
     runs_.push_back({.first = 0, .cause = -1, .start = now});
     next_ = 0;
 }
 
+/// Streams ask for instructions near each other, in order: walking from the last answer beats a
+/// search.
 const HostThread::Run& HostThread::run_of(std::uint32_t instruction) const {
-    const auto after =
-        std::upper_bound(runs_.begin(), runs_.end(), instruction,
-                         [](std::uint32_t wanted, const Run& run) { return wanted < run.first; });
-    return *std::prev(after);
+    std::size_t at = std::min(last_run_, runs_.size() - 1);
+    while (at > 0 && runs_[at].first > instruction) {
+        --at;
+    }
+    while (at + 1 < runs_.size() && runs_[at + 1].first <= instruction) {
+        ++at;
+    }
+    last_run_ = at;
+    return runs_[at];
 }
 
 SimTime HostThread::issue_time(const ProgramLayout& layout, std::uint32_t instruction) const {
@@ -62,6 +70,7 @@ void HostThread::forget_before(std::uint32_t instruction) {
                          [](std::uint32_t wanted, const Run& run) { return wanted < run.first; });
     if (keep != runs_.begin()) {
         runs_.erase(runs_.begin(), std::prev(keep));
+        last_run_ = 0;
     }
 }
 

@@ -68,6 +68,7 @@ class HostThread {
     std::vector<Run> runs_;
     std::vector<FinishedTransfer> causes_;  ///< of this step: a few HostWaits
     std::uint32_t next_ = 0;
+    mutable std::size_t last_run_ = 0;  ///< where the last search ended: the next one starts there
 };
 
 }  // namespace orrery
