@@ -31,7 +31,8 @@ Job make_job(const Transformer& model, const Training& training, const Plan& pla
                  .sequence = training.sequence_length / plan.context,
                  .tensor = plan.tensor,
                  .padded_vocab = padded_vocab(model, plan.tensor),
-                 .sequence_parallel = plan.sequence_parallel && plan.tensor > 1};
+                 .sequence_parallel = plan.sequence_parallel && plan.tensor > 1,
+                 .reduces_in_fp32 = plan.grad_reduce_dtype == Dtype::Fp32};
     auto order =
         plan_order(plan, num_microbatches(plan, training.global_batch, training.micro_batch));
     ORRERY_ASSERT(order.has_value(), "check_schedule is among the checks that a plan passed");

@@ -40,6 +40,7 @@ std::optional<TensorId> ChunkPasses::backward(const Pass& pass, std::optional<Te
     chunk_ = &stage_->chunks[at];
     pass_ = pass;
     work_ = work_of(pass.kind);
+    is_first_gradient_ = passes_seen_.insert({pass.kind, pass.chunk}).second;
     if (pass.kind == PassKind::WeightGradient) {
         weight_pass(after);
         return std::nullopt;
@@ -105,6 +106,17 @@ void ChunkPasses::backward_operator(std::size_t block, std::size_t index,
     }
 }
 
+void ChunkPasses::write_weight_gradient(const StageOperator& op) {
+    for (const CostId cost : op.weight_gradient) {
+        writer_->kernel(cost, op.name);
+    }
+    if (!is_first_gradient_) {
+        for (const CostId cost : op.gradient_accumulation) {
+            writer_->kernel(cost, op.name);
+        }
+    }
+}
+
 void ChunkPasses::run_backward_kernels(const StageOperator& op, bool defers) {
     const TensorComms& comms = op.comms;
     const bool runs_weights = !defers && !op.weight_gradient.empty();
@@ -148,9 +160,7 @@ void ChunkPasses::run_backward_kernels(const StageOperator& op, bool defers) {
         writer_->join(*gathered);
     }
     if (runs_weights) {
-        for (const CostId cost : op.weight_gradient) {
-            writer_->kernel(cost, op.name);
-        }
+        write_weight_gradient(op);
     }
     writer_->free(buffers);
     if (reduced) {
@@ -224,9 +234,7 @@ void ChunkPasses::weight_operator(const StageOperator& op, const Deferred& defer
             writer_->allocate({&op.whole, 1});
             writer_->join(writer_->collective(StreamKind::Tensor, *gather));
         }
-        for (const CostId cost : op.weight_gradient) {
-            writer_->kernel(cost, op.name);
-        }
+        write_weight_gradient(op);
         if (gather) {
             writer_->free({&op.whole, 1});
         }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,7 @@ class ChunkPasses {
     void backward_block(std::size_t block, Keep keep, const OperatorHook& after);
     void backward_operator(std::size_t block, std::size_t op, const OperatorHook& after);
     void run_backward_kernels(const StageOperator& op, bool defers);
+    void write_weight_gradient(const StageOperator& op);
     /// Moves the chain of gradients over `op`; what is no longer needed goes to `released`.
     void pass_gradient_on(const StageOperator& op, bool defers, std::vector<TensorId>& released,
                           std::vector<TensorId>& deferred);
@@ -79,6 +81,8 @@ class ChunkPasses {
     const Chunk* chunk_ = nullptr;
     Pass pass_;
     Work work_ = Work::Forward;
+    bool is_first_gradient_ = true;                            ///< nothing to add to yet
+    std::set<std::pair<PassKind, std::int32_t>> passes_seen_;  ///< kinds of backward, by chunk
     std::optional<TensorId> input_;
     std::optional<TensorId> output_;
     std::vector<TensorId> transients_;  ///< outputs that live until the next operator has run

@@ -78,6 +78,20 @@ void reduce_tied_embeddings(const Job& job, const Stage& stage, StageWriter& wri
                                 "tied embedding gradient reduction"));
 }
 
+/// FP16's loss scaling: gradients are unscaled and looked through for infinities; all ranks must
+/// know, and the host, whether the step is taken. Source: Megatron-LM optimizer.py.
+void check_overflow(StepWriter& step, StageWriter& writer, const OptimizerShard& shard,
+                    std::int64_t world) {
+    const std::int64_t gradient = step.gradient_bytes();
+    step.kernel("scale", shard.elements, {gradient, gradient});
+    if (world > 1) {
+        const InstructionId found = step.all_reduce(StreamKind::Data, Dimension::Data,
+                                                    GroupKind::World, 4, "overflow check");
+        writer.host_wait(found);
+        writer.join(found);
+    }
+}
+
 }  // namespace
 
 OptimizerShard optimizer_shard(const Job& job, const std::vector<GradientBuffer>& buffers) {
@@ -103,8 +117,11 @@ void write_optimizer_step(const Job& job, const Stage& stage, const OptimizerSha
     reduce_tied_embeddings(job, stage, writer, step);
 
     const std::int64_t gradient = step.gradient_bytes();
-    step.kernel("grad_norm", shard.elements, {gradient, 0});
     const std::int64_t world = job.plan->tensor * job.plan->pipeline * job.gradient_ranks();
+    if (job.training->precision == Precision::Fp16) {
+        check_overflow(step, writer, shard, world);
+    }
+    step.kernel("grad_norm", shard.elements, {gradient, 0});
     if (world > 1) {
         const InstructionId norm = step.all_reduce(StreamKind::Data, Dimension::Data,
                                                    GroupKind::World, 4, "gradient norm reduction");

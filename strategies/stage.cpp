@@ -64,6 +64,7 @@ class StageBuilder {
         lowered.forward = price(op.forward);
         lowered.input_gradient = price(op.input_gradient);
         lowered.weight_gradient = price(op.weight_gradient);
+        lowered.gradient_accumulation = price(op.gradient_accumulation);
         for (const SavedTensor& saved : op.saved) {
             const std::int64_t bytes = local_bytes(saved.bytes, saved.region, job_->shape);
             if (bytes > 0) {

@@ -36,6 +36,7 @@ struct StageOperator {
     std::vector<CostId> forward;
     std::vector<CostId> input_gradient;
     std::vector<CostId> weight_gradient;
+    std::vector<CostId> gradient_accumulation;  ///< from the second micro-batch on
     bool is_linear = false;  ///< its weight gradient is a pass of its own where B and W are split
     std::vector<TensorId> saved;  ///< kept from forward to backward
     /// Kept as well: attention's output, which the projection's weight gradient reads too.

@@ -66,6 +66,26 @@ std::optional<GemmFit> fit_of(const GpuProfile& gpu, Dtype dtype) {
     return std::nullopt;
 }
 
+/// The forward product of the layer whose gradient `kernel` is: the one that layout factors compare
+/// it with. Input gradient T×in×out and weight gradient out×in×T belong to T×out×in.
+GemmKernel forward_product(const GemmKernel& kernel) {
+    GemmKernel forward = kernel;
+    switch (kernel.layout) {
+        case GemmLayout::TN:
+            break;
+        case GemmLayout::NN:
+            forward.n = kernel.k;
+            forward.k = kernel.n;
+            break;
+        case GemmLayout::NT:
+            forward.m = kernel.k;
+            forward.n = kernel.m;
+            forward.k = kernel.n;
+            break;
+    }
+    return forward;
+}
+
 }  // namespace
 
 std::optional<FlopPerSecond> peak_of(const GpuProfile& gpu, Dtype dtype) {
@@ -176,7 +196,7 @@ KernelTime GemmTimes::burst(const GemmKernel& kernel) const {
 }
 
 KernelTime GemmTimes::time(const GemmKernel& kernel) const {
-    KernelTime result = burst(kernel);
+    KernelTime result = burst(forward_product(kernel));
     double factor = layout_factor_[static_cast<std::size_t>(kernel.layout)];
     if (kernel.accumulate) {
         factor *= accumulate_factor_;

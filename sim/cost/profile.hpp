@@ -69,7 +69,8 @@ struct GpuProfile {
     double sustained = 1.0;  ///< time of a large product in steady work / in a burst (power)
 
     std::map<Dtype, GemmFit> gemm;
-    std::array<double, 3> layout_factor{1.0, 1.0, 1.0};  ///< time of TN, NN, NT against TN
+    /// Time of TN, NN, NT against the TN product of the same layer (T×out×in).
+    std::array<double, 3> layout_factor{1.0, 1.0, 1.0};
     double accumulate_factor = 1.0;  ///< time with fp32 accumulation against without
     std::map<Dtype, AttentionFit> attention;
     std::map<std::string, MemoryBoundFit>

@@ -31,7 +31,10 @@ RankShape rank_shape(const Transformer& model, const Training& training, const L
     rank.ffn = model.ffn_hidden / t;
     rank.vocab = shape.padded_vocab / t;
     rank.dtype = training.precision == Precision::Fp16 ? Dtype::Fp16 : Dtype::Bf16;
-    rank.has_main_gradients = training.recipe == Recipe::Fp32MainGrads;
+    rank.main_gradient_bytes = 0;
+    if (training.recipe == Recipe::Fp32MainGrads) {
+        rank.main_gradient_bytes = shape.reduces_in_fp32 ? 4 : 2;
+    }
     return rank;
 }
 
@@ -62,7 +65,13 @@ void add_linear(Operator& op, const RankShape& rank, LinearShape shape) {
                                             .k = rank.tokens,
                                             .dtype = rank.dtype,
                                             .layout = GemmLayout::NT,
-                                            .accumulate = rank.has_main_gradients});
+                                            .accumulate = rank.main_gradient_bytes == 4});
+    if (rank.main_gradient_bytes == 0) {
+        op.gradient_accumulation.push_back(
+            memory_bound(rank.dtype, "gradient_add", KernelPass::Backward,
+                         {.rows = shape.out, .width = shape.in},
+                         {.read = 4 * shape.out * shape.in, .written = 2 * shape.out * shape.in}));
+    }
 }
 
 Weight plain_weight(std::string name, std::int64_t elements, bool is_split) {
@@ -75,11 +84,12 @@ Weight plain_weight(std::string name, std::int64_t elements, bool is_split) {
 void add_vector_weight(Operator& op, const RankShape& rank, Weight weight,
                        std::int64_t local_elements) {
     op.weights.push_back(std::move(weight));
-    if (rank.has_main_gradients) {
-        op.weight_gradient.push_back(memory_bound(
-            rank.dtype, "gradient_add", KernelPass::Backward, {.rows = 1, .width = local_elements},
-            {.read = (2 + 4) * local_elements, .written = 4 * local_elements}));
-    }
+    const std::int64_t main = rank.main_gradient_bytes;
+    const std::int64_t sum = main > 0 ? main : 2;
+    auto& kernels = main > 0 ? op.weight_gradient : op.gradient_accumulation;
+    kernels.push_back(memory_bound(
+        rank.dtype, "gradient_add", KernelPass::Backward, {.rows = 1, .width = local_elements},
+        {.read = (2 + sum) * local_elements, .written = sum * local_elements}));
 }
 
 void add_bias(Operator& op, const RankShape& rank, Weight weight, MatrixShape shape) {

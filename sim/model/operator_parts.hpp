@@ -20,10 +20,12 @@ struct RankShape {
     std::int64_t heads = 0;     ///< a/t
     std::int64_t kv_heads = 0;  ///< g/t
     std::int64_t head_dim = 0;
-    std::int64_t ffn = 0;            ///< f/t
-    std::int64_t vocab = 0;          ///< V_padded/t
-    Dtype dtype = Dtype::Bf16;       ///< of activations and products: 2 bytes
-    bool has_main_gradients = true;  ///< weight gradients are added into fp32 buffers
+    std::int64_t ffn = 0;       ///< f/t
+    std::int64_t vocab = 0;     ///< V_padded/t
+    Dtype dtype = Dtype::Bf16;  ///< of activations and products: 2 bytes
+    /// Of an element of the buffers that weight gradients are added into; 0: there are none,
+    /// autograd sums 2-byte gradients.
+    std::int64_t main_gradient_bytes = 4;
 };
 
 /// Requires: as layer_operators.

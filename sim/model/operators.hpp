@@ -61,6 +61,7 @@ struct LocalShape {
     std::int64_t tensor = 1;        ///< t
     std::int64_t padded_vocab = 0;  ///< whole padded vocabulary (before /t)
     bool sequence_parallel = false;
+    bool reduces_in_fp32 = true;  ///< main gradients (Recipe::Fp32MainGrads) are fp32, else 16-bit
 };
 
 enum class OperatorKind : std::uint8_t {
@@ -92,7 +93,9 @@ struct Operator {
     std::vector<KernelSpec> forward;          ///< kernels, in order, in this rank's shape
     std::vector<KernelSpec> input_gradient;   ///< kernels of B; with them those that need both
     std::vector<KernelSpec> weight_gradient;  ///< kernels of W (empty without weights)
-    std::vector<SavedTensor> saved;           ///< kept from forward to backward
+    /// What W adds from the second micro-batch of a step on, where autograd sums gradients itself.
+    std::vector<KernelSpec> gradient_accumulation;
+    std::vector<SavedTensor> saved;  ///< kept from forward to backward
     std::vector<Weight> weights;
     std::int64_t output_bytes = 0;  ///< of its main output, whole (t = 1)
     /// Where the output lives at last: of Row and Vocabulary splits after the reduction of the

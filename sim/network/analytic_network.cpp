@@ -88,7 +88,9 @@ Seconds tree_all_reduce_time(const Cluster& cluster, const NetworkRequest& reque
     const GroupPlacement& at = request.placement;
     const double hops_inside = 2.0 * static_cast<double>(at.most_per_domain - 1);
     const double hops_between = 2.0 * std::floor(std::log2(static_cast<double>(at.domains)));
-    return cluster.nic.all_reduce.base + cluster.nvlink.all_reduce.step * hops_inside +
+    // A wide operation starts no faster than one inside a domain.
+    const Seconds base = std::max(cluster.nic.all_reduce.base, cluster.nvlink.all_reduce.base);
+    return base + cluster.nvlink.all_reduce.step * hops_inside +
            cluster.nic.all_reduce.step * hops_between +
            Bytes(2.0 * static_cast<double>(request.bytes)) / (ring_bandwidth * kTreeShare);
 }

@@ -234,6 +234,16 @@ void check_optimizer(const PlanContext& in, Violations& found) {
         add(found, {"plan.overlap_param_gather", "plan.data_parallel_kind"},
             "DDP gathers no parameters: overlap_param_gather needs DISTRIBUTED_OPTIMIZER");
     }
+    if (in.plan.overlap_param_gather && !in.plan.overlap_grad_reduce) {
+        add(found, {"plan.overlap_param_gather", "plan.overlap_grad_reduce"},
+            "overlap_param_gather needs overlap_grad_reduce: gathers go by its buckets");
+    }
+    const bool has_main_gradients = in.training.recipe == Recipe::Fp32MainGrads;
+    if (!has_main_gradients && in.plan.grad_reduce_dtype == Dtype::Fp32) {
+        add(found, {"plan.grad_reduce_dtype", "training.recipe"},
+            "recipe keeps 16-bit gradients: they are reduced as they are, not in FP32",
+            "recipe FP32_MAIN_GRADS has gradients in FP32");
+    }
 }
 
 }  // namespace

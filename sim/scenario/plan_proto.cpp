@@ -135,10 +135,9 @@ void read_data_parallel(const schema::Plan& message, const PlanDefaults& default
     const bool sharded = plan.data_parallel_kind == DataParallelKind::DistributedOptimizer;
     plan.zero = message.has_zero() ? from_schema(kZeroStages, message.zero())
                                    : (sharded ? ZeroStage::Optimizer : ZeroStage::None);
-    plan.bucket_size =
-        message.has_bucket_size()
-            ? message.bucket_size()
-            : std::max<std::int64_t>(40'000'000, 1'000'000 * plan.data * plan.context);
+    const std::int64_t usual =
+        std::max<std::int64_t>(40'000'000, 1'000'000 * plan.data * plan.context);
+    plan.bucket_size = message.has_bucket_size() ? message.bucket_size() : usual;
     plan.grad_reduce_dtype = message.has_grad_reduce_dtype()
                                  ? from_schema(kReduceDtypes, message.grad_reduce_dtype())
                                  : default_reduce_dtype(defaults.training);
@@ -151,7 +150,12 @@ void read_data_parallel(const schema::Plan& message, const PlanDefaults& default
     plan.overlap_grad_reduce = !message.has_overlap_grad_reduce() || message.overlap_grad_reduce();
     plan.overlap_param_gather =
         message.has_overlap_param_gather() ? message.overlap_param_gather() : sharded;
-    if (!sharded && !sources.is_set_by_user("plan.overlap_param_gather")) {
+    if (!plan.overlap_grad_reduce && plan.bucket_size != usual) {
+        sources.add_error("plan.bucket_size", {"plan.bucket_size", "plan.overlap_grad_reduce"},
+                          "has no effect without overlap_grad_reduce: there is one bucket", "");
+    }
+    if ((!sharded || !plan.overlap_grad_reduce) &&
+        !sources.is_set_by_user("plan.overlap_param_gather")) {
         plan.overlap_param_gather = false;
     }
 }
