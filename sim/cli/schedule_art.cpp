@@ -94,6 +94,12 @@ std::string draw_schedule(const PipelineOrder& order, const OrderTiming& timing,
         idle_until(column(timing.makespan));
         text += '\n';
     }
+    if (const double ideal = ideal_columns(order, timing); ideal > total) {
+        text += fmt::format(
+            "drawn {:.1f} times narrower than its names need, which are cut to fit; "
+            "--json lists every pass\n",
+            ideal / total);
+    }
     return text;
 }
 

@@ -128,7 +128,6 @@ void RankState::blame_one(CommId comm, SimTime begin, SimTime from, SimTime unti
         record.split.bubble += waiting;
     } else {
         exposed += waiting;
-        use.exposed += waiting;
     }
 }
 

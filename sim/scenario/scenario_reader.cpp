@@ -195,7 +195,13 @@ Expected<Scenario> parse_scenario(const std::string& text, const std::string& fi
     TextLocations set_places;
     Diagnostics errors = parse_text(text, file, merged, &places);
     const Diagnostics set_errors = apply_overrides(overrides, merged, set_places);
+    // A syntax error (no field) hides what follows it: rules would blame what could not be read.
+    const bool is_unread =
+        std::ranges::any_of(errors, [](const Diagnostic& error) { return error.field.empty(); });
     errors.insert(errors.end(), set_errors.begin(), set_errors.end());
+    if (is_unread) {
+        return fail(std::move(errors));
+    }
 
     InputSources sources;
     sources.add_layer(
