@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace orrery {
 
@@ -55,50 +58,99 @@ std::string box(const TimedPass& timed, bool with_chunk, std::size_t columns) {
     return text;
 }
 
+/// One column of a row: a character, and its colour.
+struct Cell {
+    std::string glyph = "·";
+    Colour colour = Colour::Dim;
+};
+
+/// The characters of UTF-8 text.
+std::vector<std::string> glyphs(const std::string& text) {
+    std::vector<std::string> found;
+    for (const char c : text) {
+        const bool continues = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+        if (!continues || found.empty()) {
+            found.emplace_back();
+        }
+        found.back() += c;
+    }
+    return found;
+}
+
+/// A rank's passes over `columns` columns, `scale` columns a unit of time.
+std::vector<Cell> draw_row(const std::vector<TimedPass>& passes, bool with_chunk,
+                           std::size_t columns, double scale) {
+    std::vector<Cell> row(columns);
+    std::size_t at = 0;
+    for (const TimedPass& timed : passes) {
+        const auto column = [&](double time) {
+            return std::min(columns, static_cast<std::size_t>(std::lround(time * scale)));
+        };
+        const std::size_t begin = std::max(at, column(timed.start));
+        const std::size_t end = column(timed.end);
+        if (end > begin) {
+            at = begin;
+            for (std::string& glyph : glyphs(box(timed, with_chunk, end - begin))) {
+                row[at++] = {std::move(glyph), colour_of(timed.pass.kind)};
+            }
+        }
+    }
+    return row;
+}
+
+/// Columns [from, to) of a row, runs of one colour painted together.
+std::string paint_row(const Painter& paint, const std::vector<Cell>& row, std::size_t from,
+                      std::size_t to) {
+    std::string text;
+    while (from < to) {
+        const Colour colour = row[from].colour;
+        std::string run;
+        for (; from < to && row[from].colour == colour; ++from) {
+            run += row[from].glyph;
+        }
+        text += paint(colour, run);
+    }
+    return text;
+}
+
+/// A drawing wider than the terminal goes on below, in at most this many strips.
+constexpr double kMaxStrips = 6.0;
+
 }  // namespace
 
 std::string draw_schedule(const PipelineOrder& order, const OrderTiming& timing, int width,
                           bool with_colour) {
     const Painter paint(with_colour);
-    const std::string prefix =
-        fmt::format("stage {:>{}}  ", 0, std::to_string(order.stages - 1).size());
+    const std::size_t digits = std::to_string(order.stages - 1).size();
     const double room =
-        std::max(20.0, static_cast<double>(width) - static_cast<double>(prefix.size()));
-    const double total = std::ceil(std::min(room, ideal_columns(order, timing)));
-    const double scale = timing.makespan > 0.0 ? total / timing.makespan : 0.0;
-    const auto column = [&](double time) {
-        return static_cast<std::size_t>(std::lround(time * scale));
-    };
+        std::max(20.0, static_cast<double>(width) - static_cast<double>(8 + digits));
+    const double ideal = ideal_columns(order, timing);
+    const auto total = static_cast<std::size_t>(std::ceil(std::min(kMaxStrips * room, ideal)));
+    const double scale = timing.makespan > 0.0 ? static_cast<double>(total) / timing.makespan : 0.0;
+    const auto strip = static_cast<std::size_t>(room);
 
-    std::string text;
-    for (std::size_t rank = 0; rank < timing.passes.size(); ++rank) {
-        text += fmt::format("stage {:>{}}  ", rank, std::to_string(order.stages - 1).size());
-        std::size_t at = 0;
-        const auto idle_until = [&](std::size_t until) {
-            std::string dots;
-            for (; at < until; ++at) {
-                dots += "·";
-            }
-            text += paint(dots.empty() ? Colour::None : Colour::Dim, dots);
-        };
-        for (const TimedPass& timed : timing.passes[rank]) {
-            const std::size_t begin = std::max(at, column(timed.start));
-            const std::size_t end = column(timed.end);
-            if (end > begin) {
-                idle_until(begin);
-                text += paint(colour_of(timed.pass.kind),
-                              box(timed, order.virtual_stages > 1, end - begin));
-                at = end;
-            }
-        }
-        idle_until(column(timing.makespan));
-        text += '\n';
+    std::vector<std::vector<Cell>> rows;
+    for (const auto& passes : timing.passes) {
+        rows.push_back(draw_row(passes, order.virtual_stages > 1, total, scale));
     }
-    if (const double ideal = ideal_columns(order, timing); ideal > total) {
+    std::string text;
+    for (std::size_t from = 0; from < total; from += strip) {
+        const std::size_t to = std::min(total, from + strip);
+        if (total > strip) {
+            text += fmt::format("{}time {:.4g} to {:.4g}\n", from == 0 ? "" : "\n",
+                                static_cast<double>(from) / scale, static_cast<double>(to) / scale);
+        }
+        for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+            text += fmt::format("stage {:>{}}  ", rank, digits) +
+                    paint_row(paint, rows[rank], from, to) + '\n';
+        }
+    }
+    if (ideal > static_cast<double>(total)) {
         text += fmt::format(
-            "drawn {:.1f} times narrower than its names need, which are cut to fit; "
-            "--json lists every pass\n",
-            ideal / total);
+            "drawn {:.1f} times narrower than its names need: they are cut to fit, and passes may "
+            "be "
+            "missing; --json lists every pass\n",
+            ideal / static_cast<double>(total));
     }
     return text;
 }
