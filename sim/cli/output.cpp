@@ -54,8 +54,21 @@ fs::path folder_of(const std::string& path) {
 
 Expected<bool> write_file(const std::string& path,
                           const std::function<void(std::ostream&)>& write) {
-    const std::string temporary = fmt::format("{}.tmp-{}", path, ::getpid());
     std::error_code ignored;
+    if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) {
+        // A device or a pipe is written to, not replaced.
+        std::ofstream out(path, std::ios::binary);
+        write(out);
+        out.close();
+        if (!out) {
+            return fail(file_error(path, "could not be written to its end: " + last_error()));
+        }
+        return true;
+    }
+    // A link stays: what it leads to is replaced.
+    const fs::path linked = fs::weakly_canonical(path, ignored);
+    const std::string target = fs::is_symlink(path, ignored) ? linked.string() : path;
+    const std::string temporary = fmt::format("{}.tmp-{}", target, ::getpid());
     {
         std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
         if (!out) {
@@ -70,7 +83,7 @@ Expected<bool> write_file(const std::string& path,
         }
     }
     std::error_code error;
-    fs::rename(temporary, path, error);
+    fs::rename(temporary, target, error);
     if (error) {
         fs::remove(temporary, ignored);
         return fail(file_error(path, "cannot be written: " + error.message()));

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <iostream>
 #include <set>
+#include <utility>
 
 namespace orrery {
 
@@ -36,6 +37,13 @@ void append(Diagnostics& all, const Diagnostics& more) {
     all.insert(all.end(), more.begin(), more.end());
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+    std::error_code ignored;
+    return !a.empty() && !b.empty() &&
+           std::filesystem::weakly_canonical(std::filesystem::absolute(a), ignored) ==
+               std::filesystem::weakly_canonical(std::filesystem::absolute(b), ignored);
+}
+
 /// What is wrong with the options by themselves.
 Diagnostics check_options(const SimulateCommand& command) {
     Diagnostics found;
@@ -47,6 +55,15 @@ Diagnostics check_options(const SimulateCommand& command) {
     }
     if (!command.json.empty() && command.json != "-") {
         append(found, check_writable("--json", command.json));
+    }
+    for (const auto& [option, path] :
+         {std::pair{"--json", command.json}, std::pair{"--trace", command.trace}}) {
+        if (is_same_file(path, command.scenario)) {
+            found.push_back(wrong(option, path + " is the scenario itself"));
+        }
+    }
+    if (is_same_file(command.json, command.trace)) {
+        found.push_back(wrong("--trace", command.trace + " is the file of --json, too"));
     }
     if (command.trace.empty()) {
         if (command.trace_ranks) {

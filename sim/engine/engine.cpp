@@ -19,6 +19,15 @@ namespace {
 
 constexpr auto kComputeStream = static_cast<std::size_t>(StreamKind::Compute);
 
+/// Picoseconds times a slow-down: kernels of minutes do not fit in 64 bits.
+__extension__ using Wide = __int128;
+
+/// Time that `alone_ps` of work takes at a slow-down of `slowdown` / 65536, rounded up.
+std::int64_t slowed(std::int64_t alone_ps, std::int64_t slowdown) {
+    return static_cast<std::int64_t>((Wide{alone_ps} * slowdown + Contention::kOne - 1) /
+                                     Contention::kOne);
+}
+
 /// A meeting on the network.
 struct InFlight {
     Meeting meeting;
@@ -274,8 +283,7 @@ void Engine::start_kernel(ClassId id, std::uint32_t number) {
     if (rank.sms_taken > 0) {
         kernel.slowdown = contention_.slowdown(row.is_memory_bound, rank.sms_taken);
     }
-    const std::int64_t takes =
-        (kernel.remaining_ps * kernel.slowdown + Contention::kOne - 1) / Contention::kOne;
+    const std::int64_t takes = slowed(kernel.remaining_ps, kernel.slowdown);
     queue_.push(now_ + SimTime::from_ps(takes), EventKind::KernelEnd, id, ++kernel.version);
 }
 
@@ -293,12 +301,12 @@ void Engine::rerate_kernel(ClassId id) {
     if (slowdown == kernel.slowdown) {
         return;
     }
-    const std::int64_t done = (now_ - kernel.updated).ps() * Contention::kOne / kernel.slowdown;
+    const auto done = static_cast<std::int64_t>(Wide{(now_ - kernel.updated).ps()} *
+                                                Contention::kOne / kernel.slowdown);
     kernel.remaining_ps = std::max<std::int64_t>(0, kernel.remaining_ps - done);
     kernel.updated = now_;
     kernel.slowdown = slowdown;
-    const std::int64_t takes =
-        (kernel.remaining_ps * slowdown + Contention::kOne - 1) / Contention::kOne;
+    const std::int64_t takes = slowed(kernel.remaining_ps, slowdown);
     queue_.push(now_ + SimTime::from_ps(takes), EventKind::KernelEnd, id, ++kernel.version);
 }
 

@@ -17,6 +17,7 @@ struct FinishedTransfer {
     CommId comm;
     SimTime begin;
     SimTime end;
+    std::uint8_t stream = 0;
     bool is_held = false;
     CommId held_by;
     SimTime held_begin;

@@ -31,11 +31,11 @@ std::optional<FinishedTransfer> TransferTrail::find(std::uint32_t position) cons
     return std::nullopt;
 }
 
-std::optional<FinishedTransfer> TransferTrail::last() const {
-    if (count_ == 0) {
+std::optional<FinishedTransfer> TransferTrail::back(std::uint32_t count) const {
+    if (count >= std::min(count_, kSize)) {
         return std::nullopt;
     }
-    return entries_[(count_ - 1) % kSize].transfer;
+    return entries_[(count_ - 1 - count) % kSize].transfer;
 }
 
 RankState::RankState(const ProgramSet& set_in, const ProgramLayout& layout_in,
@@ -104,6 +104,7 @@ FinishedTransfer RankState::finish_transfer(std::size_t stream, CommId comm, Sim
     const FinishedTransfer ended{.comm = comm,
                                  .begin = begin,
                                  .end = now,
+                                 .stream = static_cast<std::uint8_t>(stream),
                                  .is_held = state.is_held,
                                  .held_by = state.holder.comm,
                                  .held_begin = state.holder.begin,
@@ -112,34 +113,48 @@ FinishedTransfer RankState::finish_transfer(std::size_t stream, CommId comm, Sim
     return ended;
 }
 
-/// [from, until) was spent waiting for `comm`, which began at `begin`: what lies after is
-/// communication, what lies before is waiting for partners.
-void RankState::blame_one(CommId comm, SimTime begin, SimTime from, SimTime until) {
-    const Communication& communication = set->communications[comm];
-    const SimTime split = std::clamp(begin, from, until);
-    const SimTime moving = until - split;
-    const SimTime waiting = split - from;
-    SimTime& exposed =
-        record.split.exposed_communication[static_cast<std::size_t>(communication.dimension)];
-    CommunicationUse& use = record.communications[comm.value()];
-    exposed += moving;
-    use.exposed += moving;
-    if (spans_stages(communication)) {
-        record.split.bubble += waiting;
+void RankState::blame_moving(CommId comm, SimTime time) {
+    const auto dimension = static_cast<std::size_t>(set->communications[comm].dimension);
+    record.split.exposed_communication[dimension] += time;
+    record.communications[comm.value()].exposed += time;
+}
+
+/// Time before `comm` could begin, with nothing of this rank moving: where its group spans stages,
+/// that is waiting for another stage.
+void RankState::blame_waiting(CommId comm, SimTime time) {
+    if (spans_stages(set->communications[comm])) {
+        record.split.bubble += time;
     } else {
-        exposed += waiting;
+        blame_moving(comm, time);
     }
 }
 
-/// [from, until) was spent waiting for `transfer`. As long as another transfer held it up, that one
-/// is what was waited for.
+/// [from, until) was spent waiting for `transfer`. Time in which an earlier transfer moved that
+/// held it up (the one it depended on, and those before it on its stream) is that one's.
 void RankState::blame(const FinishedTransfer& transfer, SimTime from, SimTime until) {
-    SimTime own_from = from;
-    if (transfer.is_held && transfer.held_end > from) {
-        own_from = std::min(transfer.held_end, until);
-        blame_one(transfer.held_by, transfer.held_begin, from, own_from);
+    CommId last = transfer.comm;
+    SimTime cursor = std::clamp(transfer.begin, from, until);
+    blame_moving(last, until - cursor);
+    const auto cover = [&](CommId comm, SimTime begin, SimTime end) {
+        if (end <= from || begin >= cursor) {
+            return;
+        }
+        const SimTime ended = std::min(end, cursor);
+        blame_waiting(last, cursor - ended);
+        cursor = std::clamp(begin, from, ended);
+        blame_moving(comm, ended - cursor);
+        last = comm;
+    };
+    if (transfer.is_held) {
+        cover(transfer.held_by, transfer.held_begin, transfer.held_end);
     }
-    blame_one(transfer.comm, transfer.begin, own_from, until);
+    const TransferTrail& trail = trails[transfer.stream];
+    for (std::uint32_t i = 0; i < TransferTrail::kSize && cursor > from; ++i) {
+        if (const auto before = trail.back(i)) {
+            cover(before->comm, before->begin, before->end);
+        }
+    }
+    blame_waiting(last, cursor - from);
 }
 
 void RankState::account_gap(std::uint32_t number, SimTime now) {

@@ -37,13 +37,17 @@ class TransferTrail {
     }
 
     [[nodiscard]] std::optional<FinishedTransfer> find(std::uint32_t position) const;
-    [[nodiscard]] std::optional<FinishedTransfer> last() const;
+
+    [[nodiscard]] std::optional<FinishedTransfer> last() const { return back(0); }
+
+    /// The one `count` before the last, if it is still remembered.
+    [[nodiscard]] std::optional<FinishedTransfer> back(std::uint32_t count) const;
+
+    static constexpr std::uint32_t kSize = 8;
 
     void clear() { count_ = 0; }
 
   private:
-    static constexpr std::uint32_t kSize = 8;
-
     struct Entry {
         std::uint32_t position = 0;
         FinishedTransfer transfer;
@@ -132,7 +136,8 @@ class RankState {
 
   private:
     void blame(const FinishedTransfer& transfer, SimTime from, SimTime until);
-    void blame_one(CommId comm, SimTime begin, SimTime from, SimTime until);
+    void blame_moving(CommId comm, SimTime time);
+    void blame_waiting(CommId comm, SimTime time);
 };
 
 /// Groups that contain ranks of several stages: waiting for their members is waiting for a stage.

@@ -39,7 +39,7 @@ struct Slice {
 struct CommunicationUse {
     std::int64_t calls = 0;
     SimTime time;     ///< begin to end, summed over calls
-    SimTime exposed;  ///< of that, what the compute stream waited for; never more than `time`
+    SimTime exposed;  ///< of that, what the compute stream waited for
 };
 
 struct MemoryEvent {

@@ -71,6 +71,21 @@ TEST_CASE("orrery simulate: --json - prints the object of the contract and nothi
     CHECK(json.at("peak_reserved_bytes").get<std::int64_t>() >= bytes);
 }
 
+TEST_CASE("orrery simulate: no output may be the scenario or another output") {
+    const TemporaryFolder folder;
+    const std::string scenario = folder.file("s.textproto");
+    write_text(scenario, read_text(small_scenario()));
+    const std::string before = read_text(scenario);
+    const Outcome own = run_orrery({"simulate", scenario, "--json", folder.file("./s.textproto")});
+    CHECK(own.exit_code == 2);
+    CHECK(has(own.err, "is the scenario itself"));
+    CHECK(read_text(scenario) == before);
+    const Outcome twice = run_orrery({"simulate", scenario, "--json", folder.file("x.json"),
+                                      "--trace", folder.file("./x.json")});
+    CHECK(twice.exit_code == 2);
+    CHECK(has(twice.err, "is the file of --json, too"));
+}
+
 TEST_CASE("orrery simulate: a folded and an unfolded run give the same figures to the bit") {
     const auto figures = [](const std::vector<std::string>& more) {
         std::vector<std::string> words{"simulate", small_scenario(), "--json", "-"};

@@ -209,3 +209,46 @@ TEST_CASE("a caller can stop a run") {
     job.options.progress = [](double) { return false; };
     CHECK(job.run().is_stopped);
 }
+
+TEST_CASE("a kernel of half an hour takes half an hour, beside a collective too") {
+    ProgramSetBuilder shared;
+    std::vector<ProgramBuilder> stages{ProgramBuilder(shared, 0)};
+    stages[0].collective(StreamKind::Data, reduction(shared, GroupKind::Data, Dimension::Data));
+    stages[0].kernel(CostId(0U), shared.name("long"));
+    Plan plan;
+    plan.data = 8;
+    const RankMesh mesh(plan);
+    const Cluster where = toy::cluster(8, 20);
+    AnalyticNetwork network(where);
+    CostTable costs = toy::costs(1);
+    costs[CostId(0U)].duration = us(1800e6);
+    const ProgramSet set = toy::together(shared, stages);
+    const RunRecord record =
+        run_programs(set, costs, fold_ranks(list_rank_groups(mesh), set, where, false), network,
+                     Contention(100, 1.0, 0.9), {});
+    CHECK(record.step_time.seconds().si() == Approx(1800.0).epsilon(1e-6));
+    CHECK(record.step_time > us(1800e6));
+}
+
+TEST_CASE("a collective that waited for a message leaves the time before it to the message") {
+    // Stage 1 receives (10 us of bubble, 3 us of travel), gathers on its tensor stream (3.75 us),
+    // computes.
+    ProgramSetBuilder shared;
+    std::vector<ProgramBuilder> stages{ProgramBuilder(shared, 0), ProgramBuilder(shared, 1)};
+    const InstructionId work = stages[0].kernel(CostId(10U), shared.name("f"));
+    stages[0].send(StreamKind::ForwardSend, message(shared, 1), 7, after(work));
+    const InstructionId got = stages[1].recv(StreamKind::ForwardRecv, message(shared, 0), 7);
+    const CommId gather = reduction(shared, GroupKind::Data, Dimension::Tensor);
+    const InstructionId whole = stages[1].collective(StreamKind::Tensor, gather, after(got));
+    stages[1].kernel(CostId(20U), shared.name("f"), after(whole));
+    toy::Job job;
+    job.plan.pipeline = 2;
+    job.plan.data = 8;
+    job.set = toy::together(shared, stages);
+    const RunRecord record = job.run();
+    const std::size_t last = record.ranks.class_of_rank.back().value();
+    const TimeSplit& split = record.classes[last].split;
+    CHECK(split.bubble == us(10));
+    CHECK(split.exposed_communication[static_cast<std::size_t>(Dimension::Pipeline)] == us(3));
+    CHECK(split.exposed_communication[static_cast<std::size_t>(Dimension::Tensor)] == us(3.75));
+}
