@@ -52,6 +52,8 @@ class Engine {
     void advance_host(RankState& rank);
     void start_kernel(ClassId id, std::uint32_t number);
     void end_kernel(ClassId id);
+    [[nodiscard]] std::int64_t slowdown_of(const RankState& rank) const;
+    void queue_kernel_end(ClassId id);
     void rerate_kernel(ClassId id);
     void begin_transfer(const Meeting& meeting);
     void end_transfer(const InFlight& transfer);
@@ -277,12 +279,22 @@ void Engine::start_kernel(ClassId id, std::uint32_t number) {
     kernel.cost = cost;
     kernel.remaining_ps = row.duration.ps();
     kernel.updated = now_;
-    kernel.slowdown = Contention::kOne;
+    kernel.slowdown = slowdown_of(rank);
     kernel.is_running = true;
     rank.record.kernel_ps_by_source[static_cast<std::size_t>(row.source)] += row.duration.ps();
-    if (rank.sms_taken > 0) {
-        kernel.slowdown = contention_.slowdown(row.is_memory_bound, rank.sms_taken);
-    }
+    queue_kernel_end(id);
+}
+
+/// Of the kernel that `rank` runs or is about to run.
+std::int64_t Engine::slowdown_of(const RankState& rank) const {
+    return rank.sms_taken > 0
+               ? contention_.slowdown(costs_[rank.kernel.cost].is_memory_bound, rank.sms_taken)
+               : Contention::kOne;
+}
+
+/// Queues the end of the running kernel as it runs now; an end queued before becomes stale.
+void Engine::queue_kernel_end(ClassId id) {
+    RunningKernel& kernel = ranks_[id.value()].kernel;
     const std::int64_t takes = slowed(kernel.remaining_ps, kernel.slowdown);
     queue_.push(now_ + SimTime::from_ps(takes), EventKind::KernelEnd, id, ++kernel.version);
 }
@@ -294,10 +306,7 @@ void Engine::rerate_kernel(ClassId id) {
     if (!kernel.is_running) {
         return;
     }
-    const std::int64_t slowdown =
-        rank.sms_taken > 0
-            ? contention_.slowdown(costs_[kernel.cost].is_memory_bound, rank.sms_taken)
-            : Contention::kOne;
+    const std::int64_t slowdown = slowdown_of(rank);
     if (slowdown == kernel.slowdown) {
         return;
     }
@@ -306,8 +315,7 @@ void Engine::rerate_kernel(ClassId id) {
     kernel.remaining_ps = std::max<std::int64_t>(0, kernel.remaining_ps - done);
     kernel.updated = now_;
     kernel.slowdown = slowdown;
-    const std::int64_t takes = slowed(kernel.remaining_ps, slowdown);
-    queue_.push(now_ + SimTime::from_ps(takes), EventKind::KernelEnd, id, ++kernel.version);
+    queue_kernel_end(id);
 }
 
 void Engine::end_kernel(ClassId id) {

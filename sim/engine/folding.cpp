@@ -12,10 +12,6 @@ namespace {
 
 using Colours = std::vector<std::uint32_t>;
 
-constexpr std::array<GroupKind, kNumGroupKinds> kKinds{GroupKind::Tensor,    GroupKind::Context,
-                                                       GroupKind::Data,      GroupKind::Pipeline,
-                                                       GroupKind::Embedding, GroupKind::World};
-
 /// All groups of one kind, each once.
 struct Groups {
     std::vector<std::vector<RankId>> members;
@@ -72,7 +68,7 @@ Colours refine(const std::array<Groups, kNumGroupKinds>& groups, const Colours& 
         std::map<std::vector<std::int64_t>, std::uint32_t> ids;
         std::vector<std::uint32_t> id_of_group(groups[k].members.size());
         for (std::size_t g = 0; g < id_of_group.size(); ++g) {
-            auto key = signature(groups[k], g, kKinds[k], colours, cluster);
+            auto key = signature(groups[k], g, static_cast<GroupKind>(k), colours, cluster);
             id_of_group[g] = ids.try_emplace(std::move(key), static_cast<std::uint32_t>(ids.size()))
                                  .first->second;
         }
@@ -178,13 +174,13 @@ FoldedRanks fold_ranks(const RankGroups& all, const ProgramSet& programs, const 
     ORRERY_ASSERT(!programs.program_of_stage.empty(), "a job has at least one stage");
     std::array<Groups, kNumGroupKinds> groups;
     for (std::size_t k = 0; k < kNumGroupKinds; ++k) {
-        groups[k] = place_groups(all, cluster, kKinds[k]);
+        groups[k] = place_groups(all, cluster, static_cast<GroupKind>(k));
     }
     FoldedRanks folded;
     make_classes(folded, colour_ranks(all, programs, cluster, groups, unfolded), all, programs);
     folded.group_of_class.resize(folded.classes.size());
     for (std::size_t k = 0; k < kNumGroupKinds; ++k) {
-        make_groups(folded, groups[k], kKinds[k]);
+        make_groups(folded, groups[k], static_cast<GroupKind>(k));
     }
     make_peers(folded, groups[static_cast<std::size_t>(GroupKind::Pipeline)], cluster);
     return folded;
